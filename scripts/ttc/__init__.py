@@ -1,0 +1,1 @@
+"""What the scripts share: the manifest, the build, running programs, reading TAP, reporting."""
