@@ -75,6 +75,12 @@ class Runner(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("not ok 1 - test_a.py ends as its tests do (exit status 0)", lines)
 
+    def test_a_bad_end_after_good_tests_fails(self) -> None:
+        text = "import atexit, os, unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
+        status, lines = self.run_on(test_a=f"{text}atexit.register(os._exit, 3)\n")
+        self.assertEqual(status, 1)
+        self.assertIn("not ok 2 - test_a.py ends as its tests do (exit status 3)", lines)
+
     def test_no_test_is_no_success(self) -> None:
         self.assertEqual(self.run_on(), (1, ["TAP version 13", "1..0"]))
 

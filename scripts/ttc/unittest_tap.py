@@ -63,7 +63,7 @@ def run_here(directory: str, module: str) -> int:
     """The tests of one module, in this process."""
     result = TapResult()
     unittest.TestLoader().discover(directory, module, directory).run(result)
-    print(f"1..{result.number}")
+    print(f"1..{result.number}", flush=True)
     return 0 if result.wasSuccessful() else 1
 
 

@@ -310,8 +310,10 @@ local PLAIN = {
         function(t, wrong) t:contains(wrong and "%x" or "a%d", "%d") end },
     { "at most", "at most 3", "4", function(t, wrong) t:at_most(wrong and 4 or 3, 3) end },
     { "at least", "at least 3", "2", function(t, wrong) t:at_least(wrong and 2 or 3, 3) end },
-    { "between, below", "from 1 to 3", "0", function(t, wrong) t:between(wrong and 0 or 1, 1, 3) end },
-    { "between, above", "from 1 to 3", "4", function(t, wrong) t:between(wrong and 4 or 3, 1, 3) end },
+    { "between, below", "from 1 to 3", "0",
+        function(t, wrong) t:between(wrong and 0 or 1, 1, 3) end },
+    { "between, above", "from 1 to 3", "4",
+        function(t, wrong) t:between(wrong and 4 or 3, 1, 3) end },
     { "between, no number", "from 1 to 3", '"2"',
         function(t, wrong) t:between(wrong and "2" or 2, 1, 3) end },
     { "becomes", "7", "6, still after 0.05 s",
@@ -562,7 +564,7 @@ kind { name = "endless loop in a check", fault = "loops", deadline = 0.3, expect
     got = "it was still running",
     run = function(_, fault) while fault do local _ = 1 end end }
 
-kind { name = "endless wait in a check", fault = "silent", deadline = 0.5, expected = "response",
+kind { name = "endless wait in a check", fault = "silent", deadline = 1.5, expected = "response",
     got = "no more within",
     run = function(t, fault)
         local server <close> = serve(t, fault)

@@ -5,6 +5,8 @@ package.path = here .. "/../?.lua;" .. here .. "/?.lua;" .. package.path
 local verify = require "verify"
 local kinds = require "kinds"
 local shell = require "shell"
+local Check = require "check"
+local procfs = require "procfs"
 
 local chapter = verify.chapter { id = "verify", app = here .. "/fake_server.py" }
 local PATH = os.getenv("PATH")
@@ -273,6 +275,21 @@ chapter:check("a chapter that needs more descriptors gets them", function(t)
 end)
 
 -- ---- nothing is left behind, whatever happens ----
+
+chapter:check("what a check started ends with the check, deaf or with children", function(t)
+    for _, fault in ipairs { "none", "ignores-term", "orphan" } do
+        local inner = Check.new(chapter, fault, {})
+        local server = inner:serve { model = "fake", args = { "--fault", fault }, grace = 0.05 }
+        local family = server:descendants()
+        t:equal(#family, fault == "orphan" and 1 or 0, "children")
+        family[#family + 1] = server.pid
+        inner:release()
+        for _, pid in ipairs(family) do
+            t:becomes(function() return procfs.alive(pid) end, false, "alive: " .. fault, 1)
+        end
+        if fault == "ignores-term" then t:ok(server.stubborn, "it needed SIGKILL") end
+    end
+end)
 
 for _, signal in ipairs { "KILL", "TERM", "INT" } do
     chapter:check("a run ended by SIG" .. signal .. " leaves no process and no file", function(t)
