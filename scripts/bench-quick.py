@@ -153,7 +153,8 @@ def resident_kib(pid: int) -> int:
     total = 0
     for one in family(pid):
         with contextlib.suppress(OSError):
-            total += int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{one}/status").read_text())[1])  # type: ignore[index]
+            found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{one}/status").read_text())
+            total += int(found[1]) if found else 0
     return total
 
 
