@@ -31,6 +31,7 @@ grep -qs '^TTC_WERROR:[^=]*=ON' $tree/CMakeCache.txt || tree=build/werror
 heading clang-tidy
 tidy_one() { # SOURCE
     local stamp=build/tidy/$1.ok key
+    # shellcheck disable=SC2086  # a list of files
     key=$(cat "$1" $TIDY_SHARED | sha256sum)
     [[ -e $stamp && $(cat "$stamp") == "$key" ]] && return
     "$TIDY" --quiet -p "$TIDY_TREE" "$1" 2>&1 | grep -vE '^[0-9]+ warnings? (generated|treated)' || true
