@@ -287,7 +287,35 @@ end)
 
 -- ---- serve: the core behind a socket ----
 
-chapter:conformance { serve = { model = "iterative" }, section = "How the code works" }
+-- Bytes that are sent one by one may yet arrive together: that is up to the kernel. Chunks are
+-- where it matters, so they are left to `feed` above, and torn on purpose in the check below.
+local function chunked_cases()
+    local names = {}
+    for _, case in ipairs(http.load().cases) do
+        if case.send:lower():find("chunked", 1, true) then names[#names + 1] = case.name end
+    end
+    return names
+end
+
+chapter:conformance { serve = { model = "iterative" }, section = "How the code works",
+    ways = { "whole", "pipelined" } }
+chapter:conformance { serve = { model = "iterative" }, section = "How the code works",
+    ways = { "bytewise" }, except = chunked_cases() }
+
+chapter:check("a chunked request, torn in two at each byte of its body, through a socket", {
+    cause = "something is expected to come in one piece: a line, its CR and LF, a chunk",
+    section = "How the code works",
+}, function(t)
+    local server = serve(t)
+    local client = server:connect()
+    local body = CHUNKED:find("\r\n\r\n", 1, true) + 4
+    for cut = body, #CHUNKED - 1 do
+        client:send(CHUNKED:sub(1, cut))
+        t:becomes(function() return server:connections()[1].unread end, 0, "unread bytes")
+        client:send(CHUNKED:sub(cut + 1))
+        receive(t, client, CHUNKED_ANSWER, "the answer, torn after " .. CHUNKED:sub(body, cut))
+    end
+end)
 
 chapter:check("one thread and no child, also while a connection is served", {
     cause = "something was started for the connection", section = "Concurrency lens",
