@@ -85,6 +85,7 @@ chapter:check("models: the one model, and exit code 0", {
 end)
 
 local MISUSES = {
+    { "serve", "--host", "localhost" },
     {}, { "bogus" }, { "models", "more" }, { "serve", "more" }, { "serve", "--bogus", "1" },
     { "serve", "--port" }, { "serve", "--port", "" }, { "serve", "--port", "80x" },
     { "serve", "--port", "-1" }, { "serve", "--port", "65536" }, { "serve", "--port", "0x50" },
@@ -115,9 +116,9 @@ chapter:check("an address that cannot be had: one line, and exit code 1", {
     t:equal(run.stderr, string.format("httpd: cannot bind 127.0.0.1:%d: Address already in use\n",
         server.port), "stderr")
     t:equal(run.code, 1, "the exit code")
-    run = t:run { "serve", "--host", "localhost", "--port", "0", within = 3 }
-    t:equal(run.stderr, "httpd: cannot listen on localhost (not a numeric address): "
-        .. "Invalid argument\n", "stderr")
+    run = t:run { "serve", "--host", "203.0.113.1", "--port", "0", within = 3 }
+    t:equal(run.stderr, "httpd: cannot bind 203.0.113.1:0: Cannot assign requested address\n",
+        "stderr")
     t:equal(run.code, 1, "the exit code")
 end)
 
@@ -422,7 +423,7 @@ chapter:check_traced("idle, with a connection open: asleep in one call, up to th
         t:match(waiting.name, "poll$", "the call")
         return waiting.args
     end
-    t:match(sleeps_in(), "%], 2, 1000000$", "no connection: poll for a thousand seconds")
+    t:match(sleeps_in(), "%], 2, %-1$", "no connection: poll without a limit of time")
     local client = server:connect()
     client:send(hello "a")
     receive(t, client, greeting "a")
