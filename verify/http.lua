@@ -127,8 +127,8 @@ local function wanted(case, options)
     return false
 end
 
--- Runs all cases: run(case, number) returns what is wrong, or nil. Returns how many ran, the failing ones,
--- and how many did not run because the server was silent too often.
+-- Runs all cases: run(case, number) returns what is wrong, or nil. Returns how many ran, the
+-- failing ones, and how many did not run because the server was silent too often.
 local function run_all(set, options, run)
     local ran, failing, silent, left = 0, {}, 0, 0
     for number, case in ipairs(set.cases) do
