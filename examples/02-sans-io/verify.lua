@@ -185,7 +185,8 @@ chapter:check("feed: every split of the input gives the same answers", {
     local run = t:run { argv = { "sh", "-c", script, "sh", t.app, #input, step }, stdin = input,
         within = SANITIZED and 60 or 20 }
     t:equal(run.stderr, "", "stderr")
-    t:bytes(run.stdout, repeated(expected, (#input - 1) // step + 1), "all answers, from --split 1 on")
+    local runs = (#input - 1) // step + 1
+    t:bytes(run.stdout, repeated(expected, runs), "all answers, from --split 1 on")
 end)
 
 -- Each of these is a number to some program on the way, and to another one not the same number.
