@@ -11,6 +11,7 @@ local MODELS = { "forking", "preforked" }
 local PRESET = os.getenv("VERIFY_PRESET")
 local SANITIZED = PRESET == "asan" or PRESET == "tsan"
 local SLOW = SANITIZED and 5 or 1 -- what takes a moment takes longer in such a build
+local REAL_CRASH = { ASAN_OPTIONS = "handle_segv=0" } -- the sanitizer would catch the signal
 local CLONES = "clone clone3 fork vfork"
 
 local function hello(name, fields)
@@ -293,7 +294,7 @@ end)
 chapter:check("forking: a child that is killed hurts nobody else", {
     cause = "something is shared that should not be", section = "Errors",
 }, function(t)
-    local server = serve(t, "forking")
+    local server = serve(t, "forking", { env = REAL_CRASH })
     local clients <close> = server:connect_many(10)
     becomes_children(t, server, 10)
     local children = server:children()
@@ -318,7 +319,7 @@ chapter:check("preforked: a worker that dies is replaced, and its queue is not l
     section = "How the code works",
 }, function(t)
     for _, signal in ipairs { "KILL", "SEGV", "TERM" } do
-        local server = serve(t, "preforked", { args = { "--workers", 1 } })
+        local server = serve(t, "preforked", { args = { "--workers", 1 }, env = REAL_CRASH })
         local first = server:connect()
         ask(t, first)
         local second = server:connect()
@@ -574,7 +575,7 @@ chapter:check("forking: a thousand connections are held, and requests go on", {
     cause = "something grows faster than the number of connections", section = "Cross-check",
     deadline = 60,
 }, function(t)
-    local count = 1000
+    local count = SANITIZED and 200 or 1000 -- with a sanitizer each has a megabyte
     local server = serve(t, "forking", { args = { "--idle-timeout", 600000 }, descriptors = 4096 })
     local clients <close> = server:connect_many(count)
     becomes_children(t, server, count)
