@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -69,7 +68,7 @@ class Forking {
             options_.max_connections != 0 && family_.size() >= options_.max_connections;
         if (!full) return blocking::next_connection(listener_, family_.news());
         // whoever comes now waits in the kernel's queue until a child has ended
-        blocking::wait_for(sys::Fd{}, 0, family_.news(), std::chrono::milliseconds::max());
+        blocking::wait_for(sys::Fd{}, 0, family_.news(), blocking::kNoDeadline);
         return std::nullopt;
     }
 

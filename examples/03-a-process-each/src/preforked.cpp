@@ -139,7 +139,7 @@ class Preforked {
     }
 
     [[nodiscard]] milliseconds next_start() const {
-        auto earliest = milliseconds::max();
+        auto earliest = blocking::kNoDeadline;
         for (const auto& place : places_)
             if (place.pid == 0) earliest = std::min(earliest, place.start);
         return earliest;
