@@ -20,6 +20,8 @@ class Family {
 
     /// No child outlives its family.
     ~Family();
+    Family(const Family&) = delete;
+    Family& operator=(const Family&) = delete;
     Family(Family&&) = default;
     Family& operator=(Family&&) = delete;
 
