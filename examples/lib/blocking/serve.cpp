@@ -43,8 +43,9 @@ class Session {
     }
 
     http::Want receive() {
-        // one a thread, however many connections it serves
-        thread_local std::array<char, std::size_t{64} * 1024> buffer;
+        // on the stack, so that it costs memory only where bytes have arrived; small, for the stacks
+        // of chapter 4. A thread_local of this size would be cleared, and so resident, in each thread
+        std::array<char, std::size_t{16} * 1024> buffer;
         const auto n = recv(socket_.get(), buffer.data(), buffer.size(), 0);
         if (n > 0) return http_.on_bytes({buffer.data(), static_cast<std::size_t>(n)}, sys::now());
         if (n == 0) return http_.on_eof(sys::now());
