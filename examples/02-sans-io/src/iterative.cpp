@@ -11,11 +11,12 @@ sys::Result<cli::Stats> serve_iterative(const cli::ServeOptions& options, const 
     http::Worker worker{app, options.limits};
     cli::Stats stats;
     for (;;) {
-        const auto connection = blocking::next_connection(listener->fd, options.stop);
-        if (!connection) return std::unexpected{connection.error()};
-        if (!*connection) break;  // told to stop
+        const auto next = blocking::next_connection(listener->fd, options.stop);
+        if (!next) return std::unexpected{next.error()};
+        const auto& connection = *next;
+        if (!connection) break;  // told to stop
         ++stats.connections;
-        blocking::serve_connection(**connection, worker, options.stop);
+        blocking::serve_connection(*connection, worker, options.stop);
     }
     stats.requests = worker.requests();
     stats.peak = stats.connections > 0 ? 1 : 0;
