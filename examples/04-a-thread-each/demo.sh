@@ -26,6 +26,8 @@ drop_all() {
 
 threads_are() { grep -q "^Threads:[[:space:]]$1$" "/proc/$SERVER/status"; }
 wait_threads() { wait_until "$1 threads" threads_are "$1"; }
+open_files() { find "/proc/$SERVER/fd" -type l | wc -l; }
+files_are() { [[ $(open_files) == "$1" ]]; }
 memory() {
     run grep -E 'VmSize|VmRSS|Threads' "/proc/$SERVER/status"
     run grep KernelStack /proc/meminfo
@@ -33,6 +35,7 @@ memory() {
 ten_pages() { run_line "for i in {1..10}; do curl -s -o /dev/null http://127.0.0.1:$PORT/; done"; }
 
 story() {
+    local idle
     ulimit -Sn "$(ulimit -Hn)" # step 3 holds a thousand connections
 
     step "A client that says nothing" \
@@ -57,7 +60,7 @@ story() {
     hold_many 1000
     wait_threads 1001
     memory
-    note "VmSize is address space, and promises nothing. VmRSS is memory of the process. KernelStack is memory too, but nobody's in particular."
+    note "VmSize is address space, and costs nothing by itself. VmRSS is the memory of the process. KernelStack is memory too: one stack for each thread, of the whole system."
     drop_all
     wait_threads 1
     stop_server
@@ -65,10 +68,12 @@ story() {
     step "A fixed number" "Four workers, room for six. Six clients are silent. What does the seventh get, and when?"
     serve --model thread-pool --workers 4 --max-connections 6 --idle-timeout 2000
     threads_line
+    idle=$(open_files)
     hold_many 6
     elapsed curl -si "http://127.0.0.1:$PORT/"
     threads_line
     drop_all
+    wait_until "all six to be forgotten" files_are "$idle"
 
     step "The price of the pool" "Now four silent clients, and two places are free. How long does the next one wait?"
     hold_many 4
@@ -78,15 +83,14 @@ story() {
     stop_server
 
     step "Under the microscope" "Ten clients fetch a page each. How many threads are started for them?"
-    traced -e clone,clone3,accept4,futex serve --model thread-per-conn
+    traced -e clone,clone3,accept4 serve --model thread-per-conn
     ten_pages
     wait_threads 1
     show_calls -c
     stop_server
-    traced -e clone,clone3,accept4,futex serve --model thread-pool --workers 4
+    traced -e clone,clone3,accept4 serve --model thread-pool --workers 4
     ten_pages
     show_calls -c
-    note "The pool starts no thread. It pays with futex: the call behind a mutex or a condition variable, made only where one thread has to wait for another."
     stop_server
 }
 
