@@ -43,8 +43,7 @@ class Session {
     }
 
     http::Want receive() {
-        // on the stack, so that it costs memory only where bytes have arrived; small, for the stacks
-        // of chapter 4. A thread_local of this size would be cleared, and so resident, in each thread
+        // on the stack: it is in memory only where bytes have arrived, and small for small stacks
         std::array<char, std::size_t{16} * 1024> buffer;
         const auto n = recv(socket_.get(), buffer.data(), buffer.size(), 0);
         if (n > 0) return http_.on_bytes({buffer.data(), static_cast<std::size_t>(n)}, sys::now());
