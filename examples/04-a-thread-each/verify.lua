@@ -125,7 +125,9 @@ chapter:check("thread-pool: Threads: is 1+N with N workers, however many connect
 }, function(t)
     local server = serve_with(t, POOL, "--workers", 4)
     t:equal(threads(server), 5, "Threads: before the first connection")
+    local before = server:descriptor_count()
     for _ = 1, 20 do ask(t, server) end
+    accepted(t, server, before, 0)
     local clients = silent_clients(t, server, 50)
     t:equal(threads(server), 5, "Threads: with 50 connections")
     clients:close()
