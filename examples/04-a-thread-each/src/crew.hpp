@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <utility>
 
 #include "sys/error.hpp"
 #include "sys/fd.hpp"
