@@ -545,6 +545,7 @@ chapter:check_traced("thread-per-conn: no thread to be had (EAGAIN): 503, and it
         inject = { "clone3,clone:error=EAGAIN:when=2..4" } } })
     local before = server:descriptor_count()
     ask(t, server)
+    t:becomes(function() return threads(server) end, 1, "Threads: after the first connection")
     for _ = 1, 3 do
         local client <close> = server:connect()
         client:send(GET)
