@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a request costs a server beside idle connections: crowd.py PORT PID [NUMBER …] (default 0 1000 4000)."""
+"""What a request costs a server beside idle connections: crowd.py PORT PID [NUMBER …] (0 1000 4000)."""
 
 import re
 import resource
@@ -7,7 +7,7 @@ import socket
 import sys
 from pathlib import Path
 
-REQUESTS = 300
+REQUESTS = 1000
 GET = b"GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
@@ -28,7 +28,8 @@ def expect_answer(one: socket.socket) -> None:
 
 
 def status(pid: int, field: str) -> int:
-    found = re.search(rf"^{field}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"), re.MULTILINE)
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    found = re.search(rf"^{field}:\s*(\d+)", lines, re.MULTILINE)
     if not found:
         raise SystemExit(f"crowd.py: process {pid} has no {field}")
     return int(found[1])
@@ -48,6 +49,12 @@ def cost_of_a_request(port: int, pid: int) -> float:
         return (cpu_nanoseconds(pid) - before) / REQUESTS / 1000
 
 
+def ticks(pid: int) -> tuple[int, int]:
+    """CPU time in clock ticks: in the program, in the kernel."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return int(fields[11]), int(fields[12])
+
+
 def main() -> None:
     port, pid = int(sys.argv[1]), int(sys.argv[2])
     numbers = [int(word) for word in sys.argv[3:]] or [0, 1000, 4000]
@@ -57,9 +64,13 @@ def main() -> None:
     print("idle connections   threads   memory     CPU time a request")
     for number in numbers:
         idle += connect(port, number - len(idle))
+        before = ticks(pid)
         cost = cost_of_a_request(port, pid)
+        user, system = (now - then for now, then in zip(ticks(pid), before))
         memory = f"{status(pid, 'VmRSS') / 1024:.1f} MiB"
         print(f"{number:16}   {status(pid, 'Threads'):7}   {memory:8}   {cost:.1f} µs")
+    in_kernel = cost * system / max(user + system, 1)
+    print(f"of the last: {in_kernel:.1f} µs in the kernel, {cost - in_kernel:.1f} µs in the program")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import socket
 import struct
 
 CALLS = 100_000
-NAMES = {select.POLLIN: "POLLIN", select.POLLOUT: "POLLOUT", select.POLLERR: "POLLERR", select.POLLHUP: "POLLHUP"}
+NAMES = {getattr(select, name): name for name in ("POLLIN", "POLLOUT", "POLLERR", "POLLHUP")}
 
 
 def reset_connection() -> socket.socket:
