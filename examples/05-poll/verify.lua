@@ -361,7 +361,7 @@ chapter:check("what comes after an early error is read and dropped, not left in 
     cause = "a connection that lingers is not read any more", section = "Errors",
 }, function(t)
     local server = serve(t)
-    local client = server:connect { patience = 1 }
+    local client = server:connect { patience = 1.8 }
     client:send(BAD)
     client:send(("x"):rep(16 * 1024 * 1024)) -- more than the kernel keeps for anybody
     t:bytes(client:receive_until_eof(), BAD_ANSWER, "the answer")
@@ -380,7 +380,7 @@ chapter:check_traced("a peer that resets while its connection lingers is closed 
         server.trace:wait_calls("shutdown", 1)
         local start = #server.trace:calls()
         client[goodbye](client)
-        local calls = server.trace:wait_calls("close", 1, { since = start }, 0.7)
+        local calls = server.trace:wait_calls("close", 1, { since = start }, 1)
         t:equal(#calls, 1, "calls of close")
         t:at_most(server.trace:count("poll ppoll", { since = start }), 2, "polls until then")
     end
@@ -404,7 +404,7 @@ chapter:check("twenty silent or slow clients hold up nobody", {
 }, function(t)
     local server = serve(t)
     local slow <close> = server:connect_many(20)
-    local client = server:connect { patience = 0.5 }
+    local client = server:connect { patience = 2 }
     for round = 1, 50 do
         slow[round % 20 + 1]:send("x")
         ask(t, client)
@@ -680,7 +680,7 @@ chapter:check("SIGTERM amid a response: it is finished, and nobody else is let i
     client:send(PAGE_REQUEST:rep(MANY))
     client:receive(length)
     server:signal("TERM")
-    t:becomes(function() return #server:listeners() end, 0, "listeners after the signal")
+    t:becomes(function() return #server:listeners() end, 0, "listeners after the signal", 1)
     local total = length
     while client:receive_some(wait.deadline(1)) do
         total = total + #client.buffer
