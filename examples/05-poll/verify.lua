@@ -411,19 +411,32 @@ chapter:check("twenty silent or slow clients hold up nobody", {
     end
 end)
 
-chapter:check("a slow drip does not renew the deadline, and is told so (408)", {
-    cause = "each byte starts the time anew, or a busy connection is never late",
-    section = "Errors",
-}, function(t)
-    local server = serve_impatient(t, 150)
+-- A byte every 10 ms for ten times the deadline, or until the server has had enough.
+local function drip(t, server)
     local slow = server:connect()
     local from = wait.now()
     while not slow.ended and wait.now() - from < 1.5 do
         slow:try_send("x")
         slow:receive_some(wait.deadline(0.01))
     end
-    t:match(slow.buffer, "^HTTP/1.1 408 Request Timeout\r\n", "the answer to a byte every 10 ms")
+    t:sent("a byte every 10 ms, to a server with --idle-timeout 150")
+    t:match(slow.buffer, "^HTTP/1.1 408 Request Timeout\r\n", "the answer")
+end
+
+chapter:check("a slow drip does not renew the deadline, and is told so (408)", {
+    cause = "each byte starts the time anew", section = "Errors",
+}, function(t)
+    local server = serve_impatient(t, 150)
+    drip(t, server)
     ask_anew(t, server)
+end)
+
+chapter:check_traced("a peer that is ready in every round is cut at its deadline, too", {
+    cause = "the deadline is looked at only when the connection is not ready", section = "Errors",
+}, function(t)
+    -- Each receive takes 30 ms: the next byte is there when poll is asked.
+    drip(t, serve_impatient(t, 150, { trace = { calls = { "recvfrom" },
+        inject = { "recvfrom:delay_exit=30000" } } }))
 end)
 
 chapter:check("clients that vanish or reset at any moment hurt nobody", {
