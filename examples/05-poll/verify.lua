@@ -94,7 +94,7 @@ end
 
 -- How many entries a call of poll handed to the kernel.
 local function entries(call)
-    return tonumber((call.args:match("%], (%d+), [^%]]*$")))
+    return tonumber(call.args:match("%], (%d+), [^%]]*$"))
 end
 
 -- ---- the command line ----
@@ -240,23 +240,25 @@ chapter:check("connections whose time is up together are all closed", {
     t:equal(server:descriptor_count(), before, "descriptors afterwards")
 end)
 
-chapter:check("connections that leave together are all closed, and those that stay are served", {
+chapter:check_traced("connections leave together: all are closed, and those that stay are served", {
     cause = "the two arrays do not agree after a removal", section = "How the code works",
 }, function(t)
     local server = serve(t)
     local before = server:descriptor_count()
-    for _, stay in ipairs { 1, 2, 3, 7 } do -- every which stays
+    for _, every in ipairs { 43, 2, 3, 7 } do -- which of 42 stay; at first none
         local clients <close> = crowd(t, server, 42)
         server:signal("STOP")
         for index, client in ipairs(clients) do
-            if index % stay ~= 0 or stay == 1 then client:close() end
+            if index % every ~= 0 then client:close() end
         end
         server:signal("CONT")
         for index, client in ipairs(clients) do
-            if index % stay == 0 and stay ~= 1 then ask(t, client, "n" .. index) end
+            if index % every == 0 then ask(t, client, "n" .. index) end
         end
-        local left = stay == 1 and 0 or 42 // stay
-        t:becomes(function() return server:descriptor_count() - before end, left, "descriptors")
+        t:becomes(function() return server:descriptor_count() - before end, 42 // every,
+            "descriptors")
+        local trace <close> = t:attach(server)
+        trace:settle() -- fails when an entry is left of which nobody takes care
     end
 end)
 
@@ -392,8 +394,10 @@ chapter:check("half-close: a client that has finished sending still gets the who
     local server = serve(t)
     local expected = page_length(server) * 200
     local client = server:connect()
+    server:signal("STOP") -- so that requests and FIN are there together
     client:send(PAGE_REQUEST:rep(200))
     client:half_close()
+    server:signal("CONT")
     t:equal(#client:receive_until_eof(), expected, "bytes of 200 pages")
 end)
 
