@@ -17,7 +17,7 @@ story() {
 
     step "A crowd that says nothing" \
         "Four thousand connections are open, and one of them asks. What does its request cost, against a connection that is alone?"
-    run experiments/crowd.py "$PORT" "$SERVER"
+    run experiments/crowd.py --port "$PORT" --pid "$SERVER"
 
     step "The end" "How many connections were open at the same time?"
     stop_server

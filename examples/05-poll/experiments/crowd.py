@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What a request costs a server beside idle connections: crowd.py PORT PID [NUMBER …] (0 1000 4000)."""
+"""What a request costs a server beside idle connections."""
 
+import argparse
 import re
 import resource
 import socket
-import sys
 from pathlib import Path
 
 REQUESTS = 1000
@@ -56,13 +56,17 @@ def ticks(pid: int) -> tuple[int, int]:
 
 
 def main() -> None:
-    port, pid = int(sys.argv[1]), int(sys.argv[2])
-    numbers = [int(word) for word in sys.argv[3:]] or [0, 1000, 4000]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True, help="of the server")
+    parser.add_argument("--pid", type=int, required=True, help="of its process")
+    parser.add_argument("numbers", type=int, nargs="*", default=[0, 1000, 4000], help="of idle connections")
+    args = parser.parse_args()
+    port, pid = args.port, args.pid
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     idle: list[socket.socket] = []
     print("idle connections   threads   memory     CPU time a request")
-    for number in numbers:
+    for number in args.numbers:
         idle += connect(port, number - len(idle))
         before = ticks(pid)
         cost = cost_of_a_request(port, pid)
