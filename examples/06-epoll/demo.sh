@@ -34,7 +34,8 @@ warm_up() {
 }
 
 ask() {
-    printf 'GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n' >&9
+    # not the shell's own printf, which would write it line by line
+    env printf 'GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n' >&9
     sed -n '/^Hello/{p;q}' <&9
 }
 
@@ -66,6 +67,7 @@ story() {
         "Three hundred more connections are open. What does a request cost the server now?"
     traced serve --model epoll-et --idle-timeout 60000
     crowd 300
+    note "(Three hundred connections are open.)"
     warm_up
     three_requests
     threads_line
