@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
