@@ -751,18 +751,19 @@ local function serve_stuck(t, model)
     local server = serve(t, model, { trace = { calls = { "epoll_wait", "epoll_pwait",
         "sendmsg" } } })
     local before = server:descriptor_count()
-    server:connect():send("GET / HT")
+    local peers = server:connect_many(1) -- closed only when nobody holds the list any more
+    peers[1]:send("GET / HT")
     t:becomes(function() return server:descriptor_count() - before end, 1, "connections taken")
-    flood(server)
+    peers[2] = flood(server)
     server.trace:wait_calls("sendmsg", 10)
-    return server, server.trace:mark()
+    return server, server.trace:mark(), peers
 end
 
 chapter:check_traced("both: SIGTERM amid what does not end: the end comes in two seconds", {
     cause = "the drain has no bound, or it does not sleep meanwhile", section = "Errors",
 }, function(t)
-    local one, one_start = serve_stuck(t, LT)
-    local two, two_start = serve_stuck(t, ET)
+    local one, one_start, one_peers <close> = serve_stuck(t, LT)
+    local two, two_start, two_peers <close> = serve_stuck(t, ET)
     two:signal("TERM")
     local report = one:stop_cleanly(4)
     t:between(report.seconds, 1.9, 3, "seconds from the signal to the end")
@@ -770,6 +771,7 @@ chapter:check_traced("both: SIGTERM amid what does not end: the end comes in two
     for server, start in pairs { [one] = one_start, [two] = two_start } do
         t:at_most(server.trace:count(WAITS, { since = start }), 4, "calls of epoll_wait meanwhile")
     end
+    t:equal(#one_peers + #two_peers, 4, "peers that held on")
 end)
 
 for _, model in ipairs { LT, ET } do
