@@ -196,21 +196,25 @@ chapter:check("preforked: a silent client holds up those behind it in its queue,
     t:becomes(function() return waiting(server) end, 0, "connections in a queue")
     local clients <close> = server:connect_many(16)
     for index, client in ipairs(clients) do client:send(hello(index, CLOSE)) end
-    local answered, held = 0, {}
-    for index, client in ipairs(clients) do
-        if client:fill_until(function(buffer) return #buffer > 0 end, 0.01 * SLOW) then
-            expect_last_answer(t, client, index)
-            answered = answered + 1
-        else
-            held[#held + 1] = index
+    local held, count = {}, 16
+    for index in ipairs(clients) do held[index] = true end
+    local limit = wait.deadline(3 * SLOW)
+    while not silent.ended and wait.now() < limit do
+        for index in pairs(held) do
+            if clients[index]:fill_until(function(buffer) return #buffer > 0 end, 0.001) then
+                expect_last_answer(t, clients[index], index)
+                held[index], count = nil, count - 1
+            end
         end
+        silent:receive_some(wait.deadline(0.001))
     end
-    t:at_least(answered, 1, "answered at once, of 16") -- none with a chance of 1 : 65536
-    t:at_least(#held, 1, "kept waiting, of 16")
-    t:equal(silent:wait_end(2 * SLOW), "eof", "the end of the silent connection, at its deadline")
-    for _, index in ipairs(held) do expect_last_answer(t, clients[index], index) end
+    t:equal(silent:wait_end(0.1), "eof", "the end of the silent connection, at its deadline")
+    t:between(count, 1, 15, "of 16 kept waiting") -- none or all with a chance of 2 : 65536
+    for index = 1, 16 do
+        if held[index] then expect_last_answer(t, clients[index], index) end
+    end
     stopped_line(t, server:stop_cleanly(), "preforked", 16, 17, 2)
-    t:note("%d of 16 had to wait", #held)
+    t:note("%d of 16 had to wait", count)
 end)
 
 -- ---- how many processes are made ----
@@ -364,7 +368,7 @@ chapter:check("preforked: workers that die at their start are replaced ever more
     local waits = kill_in_a_row(t, server, 3)
     for round, least in ipairs { 50, 100, 200 } do
         t:at_least(waits[round], least, "ms until replacement " .. round)
-        t:at_most(waits[round], least + 150 * SLOW, "ms until replacement " .. round)
+        t:at_most(waits[round], least + 1000 * SLOW, "ms until replacement " .. round)
     end
     ask_once(t, server)
 end)
@@ -373,11 +377,16 @@ chapter:check("preforked: a worker that has lived a while is replaced soon again
     cause = "the wait is never made short again", section = "Errors",
 }, function(t)
     local server = serve(t, "preforked", { args = { "--workers", 1 } })
-    kill_in_a_row(t, server, 2) -- the next wait would be 200 ms
-    local silent <close> = server:connect()
-    t:becomes(function() return waiting(server) end, 0, "connections in its queue")
-    silent:expect_silence(0.52) -- its life; it is well started after 500 ms
-    t:at_most(kill_in_a_row(t, server, 1)[1], 190 * SLOW, "ms until the replacement")
+    kill_in_a_row(t, server, 2) -- the next wait would be 200 ms, and then more and more
+    local soonest = math.huge
+    for _ = 1, 4 do -- on a busy machine a short wait may look long, but no long one short
+        local silent <close> = server:connect()
+        t:becomes(function() return waiting(server) end, 0, "connections in its queue")
+        silent:expect_silence(0.52) -- its life; it is well started after 500 ms
+        soonest = math.min(soonest, kill_in_a_row(t, server, 1)[1])
+        if soonest <= 190 then break end
+    end
+    t:at_most(soonest, 190, "ms until the replacement")
 end)
 
 -- ---- bounds and failures ----
