@@ -18,7 +18,7 @@ local REFUSAL = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-L
 
 -- Short: they are waited for in full when a server hangs (exercise 2). A sanitizer needs longer.
 local SANITIZED = os.getenv("VERIFY_PRESET") == "asan" or os.getenv("VERIFY_PRESET") == "tsan"
-local SOON = SANITIZED and 5 or 1      -- seconds from the signal to the end
+local SOON = SANITIZED and 5 or 2      -- seconds from the signal to the end
 local GRACE = SANITIZED and 2 or 0.05  -- seconds for a server whose end is not what is checked
 local HASTE = { patience = SANITIZED and 5 or 1 } -- for an answer that should come at once
 local OWN_MEMORY = SANITIZED and "a sanitizer has memory and system calls of its own" or nil

@@ -43,7 +43,7 @@ sys::Result<Thread> Thread::start(std::function<void()> body) {
     if (const int number = pthread_create(&id, attributes.get(), run_body, owned.get());
         number != 0)
         return sys::failure("start a thread", number);
-    (void)owned.release();  // the thread's now
+    [[maybe_unused]] const Body* const theirs = owned.release();
     return Thread{id};
 }
 
