@@ -28,7 +28,7 @@ Acceptor::Acceptor(Loop& loop, sys::Fd listener, std::size_t max_open, Owner& ow
       listener_{std::move(listener)},
       max_open_{max_open} {}
 
-void Acceptor::on_event(std::uint32_t) {
+void Acceptor::on_event(std::uint32_t /*events*/) {
     for (int i = 0; i < kBatch && listener_.valid(); ++i)
         if (!accept_next()) return;
 }

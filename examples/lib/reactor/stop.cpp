@@ -13,7 +13,7 @@ sys::Result<std::unique_ptr<StopSignal>> StopSignal::watch(Loop& loop, const sys
     return signal;
 }
 
-void StopSignal::on_event(std::uint32_t) {
+void StopSignal::on_event(std::uint32_t /*events*/) {
     registration_.reset();
     then_();
 }

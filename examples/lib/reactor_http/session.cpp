@@ -44,7 +44,7 @@ sys::Result<void> Session::start() {
 }
 
 /// A turn. Errors and hang-ups need no look at `events`: the call that is made tells of them.
-void Session::on_event(std::uint32_t) {
+void Session::on_event(std::uint32_t /*events*/) {
     if (http_.want().read && !receive()) return service_.end(*this);
     proceed();
 }

@@ -15,7 +15,7 @@ class Service;
 /// Owned by its Service, which it asks to destroy it (Service::end) when it is over.
 class Session final : private reactor::Handler, private reactor::Timer {
   public:
-    Session(Service& service, sys::Fd socket, std::size_t index);
+    Session(Service& service, sys::Fd socket, std::size_t place);
 
     /// Nothing happens before this. Error: the loop cannot take it.
     sys::Result<void> start();

@@ -34,7 +34,7 @@ class Server final : private reactor::Acceptor::Owner {
         if (connections.size() < count) EXPECT_TRUE(loop->run());
     }
 
-    sys::Fd connect_one() const {
+    [[nodiscard]] sys::Fd connect_one() const {
         sys::Fd fd{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -42,6 +42,12 @@ class Server final : private reactor::Acceptor::Owner {
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
         return fd;
+    }
+
+    [[nodiscard]] std::vector<sys::Fd> connect(std::size_t count) const {
+        std::vector<sys::Fd> clients(count);
+        for (auto& client : clients) client = connect_one();
+        return clients;
     }
 
     void close_one() {
@@ -71,25 +77,23 @@ double cpu_seconds() {
 
 TEST(Acceptor, TakesABurstAndCountsIt) {
     Server server{0};
-    std::vector<sys::Fd> clients;
-    for (int i = 0; i < 100; ++i) clients.push_back(server.connect_one());  // more than a batch
+    const auto clients = server.connect(100);  // more than a batch
     server.run_until_open(100, 5s);
-    EXPECT_EQ(server.connections.size(), 100u);
-    EXPECT_EQ(server.acceptor->open_connections(), 100u);
+    EXPECT_EQ(server.connections.size(), 100U);
+    EXPECT_EQ(server.acceptor->open_connections(), 100U);
 }
 
 TEST(Acceptor, LeavesWhoIsTooManyInTheQueueAndDoesNotSpin) {
     Server server{2};
-    std::vector<sys::Fd> clients;
-    for (int i = 0; i < 3; ++i) clients.push_back(server.connect_one());
+    const auto clients = server.connect(3);
     server.run_until_open(2, 5s);
     const auto before = cpu_seconds();
     server.run_until_open(3, 100ms);
     EXPECT_LT(cpu_seconds() - before, 0.05) << "of a tenth of a second";
-    EXPECT_EQ(server.connections.size(), 2u);
+    EXPECT_EQ(server.connections.size(), 2U);
     server.close_one();
     server.run_until_open(2, 5s);
-    EXPECT_EQ(server.connections.size(), 2u) << "the third has the second's place";
+    EXPECT_EQ(server.connections.size(), 2U) << "the third has the second's place";
 }
 
 class LowLimit {
@@ -109,8 +113,7 @@ class LowLimit {
 
 TEST(Acceptor, WithoutADescriptorItWaitsForAMomentOrForOneThatIsClosed) {
     Server server{0};
-    std::vector<sys::Fd> clients;
-    for (int i = 0; i < 3; ++i) clients.push_back(server.connect_one());
+    const auto clients = server.connect(3);
     const sys::Fd next{
         dup(STDERR_FILENO)};  // the lowest free number, and the next two are the limit
     {
@@ -118,13 +121,13 @@ TEST(Acceptor, WithoutADescriptorItWaitsForAMomentOrForOneThatIsClosed) {
         const auto before = cpu_seconds();
         server.run_until_open(3, 250ms);
         EXPECT_LT(cpu_seconds() - before, 0.1) << "of a quarter of a second";
-        EXPECT_EQ(server.connections.size(), 1u);
+        EXPECT_EQ(server.connections.size(), 1U);
         server.close_one();
         server.run_until_open(1, 5s);
-        EXPECT_EQ(server.connections.size(), 1u) << "the place of the one that was closed";
+        EXPECT_EQ(server.connections.size(), 1U) << "the place of the one that was closed";
     }
     server.run_until_open(2, 5s);
-    EXPECT_EQ(server.connections.size(), 2u) << "nobody told it, but a moment has passed";
+    EXPECT_EQ(server.connections.size(), 2U) << "nobody told it, but a moment has passed";
 }
 
 TEST(Acceptor, ClosesItsListenerAndStillCounts) {
@@ -133,7 +136,7 @@ TEST(Acceptor, ClosesItsListenerAndStillCounts) {
     server.run_until_open(1, 5s);
     server.acceptor->close();
     server.close_one();
-    EXPECT_EQ(server.acceptor->open_connections(), 0u);
+    EXPECT_EQ(server.acceptor->open_connections(), 0U);
     EXPECT_TRUE(sys::listen_on({.port = server.port})) << "the port is free";
 }
 

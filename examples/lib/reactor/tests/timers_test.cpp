@@ -46,7 +46,7 @@ TEST(Timers, AreCalledInTheirOrderAndNotBefore) {
     EXPECT_EQ(timers.next(), std::nullopt);
     EXPECT_FALSE(late.is_set());
     timers.expire(100ms);
-    EXPECT_EQ(order.size(), 2u) << "once is enough";
+    EXPECT_EQ(order.size(), 2U) << "once is enough";
 }
 
 TEST(Timers, ACancelledOneLeavesNothingBehind) {
@@ -61,7 +61,7 @@ TEST(Timers, ACancelledOneLeavesNothingBehind) {
         EXPECT_EQ(timers.next(), 5ms);
     }
     EXPECT_EQ(timers.next(), std::nullopt) << "its destructor cancels";
-    EXPECT_EQ(timers.size(), 0u);
+    EXPECT_EQ(timers.size(), 0U);
     timers.expire(100ms);
     EXPECT_EQ(one.calls, 0);
 }
@@ -75,7 +75,7 @@ TEST(Timers, SettingAgainMoves) {
     EXPECT_EQ(one.calls, 0);
     one.set(5ms);
     EXPECT_EQ(timers.next(), 5ms);
-    EXPECT_EQ(timers.size(), 1u);
+    EXPECT_EQ(timers.size(), 1U);
 }
 
 TEST(Timers, MayDoAnythingToTimersFromACall) {
@@ -128,13 +128,13 @@ class Model {
         }
     }
 
-    std::mt19937 random_{7};
+    std::mt19937 random_{7};  // NOLINT(cert-msc32-c,cert-msc51-cpp): a failure must come again
     std::uniform_int_distribution<std::size_t> pick_{0, kTimers - 1};
     std::uniform_int_distribution<int> action_{0, 4}, delay_{0, 1000};
     Timers timers_;
     std::vector<std::unique_ptr<Probe>> timers_of_ = [this] {
-        std::vector<std::unique_ptr<Probe>> made;
-        for (std::size_t i = 0; i < kTimers; ++i) made.push_back(std::make_unique<Probe>(timers_));
+        std::vector<std::unique_ptr<Probe>> made(kTimers);
+        for (auto& timer : made) timer = std::make_unique<Probe>(timers_);
         return made;
     }();
     std::vector<Milliseconds> due_ = std::vector<Milliseconds>(kTimers, kNever);
