@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test exercise book bench-core fuzz lint format clean
+.PHONY: help demo test exercise book bench-core bench-quick fuzz lint format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -32,6 +32,12 @@ bench-core: ## measure the HTTP core without I/O
 	@scripts/setup.sh core bench
 	@cd examples && cmake --preset release >/dev/null && cmake --build --preset release --target http-bench >/dev/null
 	@build/release/lib/http/bench/http-bench
+
+bench-quick: ## all models, a null server and nginx under wrk, as ratios (some minutes)
+	@scripts/setup.sh core bench
+	@cd examples && cmake --preset release >/dev/null && cmake --build --preset release >/dev/null
+	@cd examples && cmake --build --preset release --target null-server >/dev/null
+	@scripts/bench-quick.py $(BENCH_ARGS)
 
 fuzz: ## sixty seconds of fuzzing the HTTP core (SECONDS=60); needs clang
 	@scripts/setup.sh core

@@ -378,7 +378,7 @@ demo() {
         cpp | all) language=$1 && shift ;;
         go | rust) refuse "$DEMO_ID has no $1 version" ;;
     esac
-    local verb=${1:-}
+    local verb=${1:-} lua
     (($# == 0)) || shift
     case $verb in
         '') narrate ;;
@@ -393,7 +393,8 @@ demo() {
             ;;
         verify)
             build
-            VERIFY_PRESET=$DEMO_PRESET exec lua5.4 "$DEMO_DIR/verify.lua" "$@"
+            lua=$(command -v lua5.4 || command -v lua-5.4 || echo lua) # Debian's name, or Fedora's
+            VERIFY_PRESET=$DEMO_PRESET exec "$lua" "$DEMO_DIR/verify.lua" "$@"
             ;;
         exercise)
             (($# == 1)) || refuse "exercise needs a number"

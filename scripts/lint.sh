@@ -21,18 +21,20 @@ heading clang-format
 cpp_files | xargs "$(tool clang-format)" --dry-run --Werror
 
 heading "compiler warnings, as errors"
-cd examples
-[[ -e ../build/release/build.ninja ]] || cmake --preset release >/dev/null
-cmake --build --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
-rm -f build.log
-cd ..
+tree=build/release
+grep -qs '^TTC_WERROR:[^=]*=ON' $tree/CMakeCache.txt || tree=build/werror
+{
+    [[ -e $tree/build.ninja ]] || cmake -S examples --preset release -B $tree -DTTC_WERROR=ON
+    cmake --build $tree
+} >build/lint.log 2>&1 || { cat build/lint.log; exit 1; }
 
 heading clang-tidy
 tidy_one() { # SOURCE
     local stamp=build/tidy/$1.ok key
+    # shellcheck disable=SC2086  # a list of files
     key=$(cat "$1" $TIDY_SHARED | sha256sum)
     [[ -e $stamp && $(cat "$stamp") == "$key" ]] && return
-    "$TIDY" --quiet -p build/release "$1" 2>&1 | grep -vE '^[0-9]+ warnings? (generated|treated)' || true
+    "$TIDY" --quiet -p "$TIDY_TREE" "$1" 2>&1 | grep -vE '^[0-9]+ warnings? (generated|treated)' || true
     [[ ${PIPESTATUS[0]} -eq 0 ]] || return 1
     mkdir -p "$(dirname "$stamp")"
     echo "$key" >"$stamp"
@@ -40,7 +42,8 @@ tidy_one() { # SOURCE
 export -f tidy_one
 TIDY=$(tool clang-tidy)
 TIDY_SHARED=$(files 'examples/lib/**/*.hpp' .clang-tidy | tr '\n' ' ')
-export TIDY TIDY_SHARED
+TIDY_TREE=$tree
+export TIDY TIDY_SHARED TIDY_TREE
 cpp_sources | xargs -P "$(nproc)" -I{} bash -c 'tidy_one {}'
 
 heading shellcheck

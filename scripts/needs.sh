@@ -53,6 +53,8 @@ NEEDS_BROWSER=(
 )
 NEEDS_BENCH=(
     "Google Benchmark|test -e /usr/include/benchmark/benchmark.h|libbenchmark-dev|google-benchmark-devel|make bench-core cannot run"
+    "wrk|has wrk|wrk|wrk|make bench-quick cannot run"
+    "nginx|test -x /usr/sbin/nginx|nginx-light|nginx|make bench-quick leaves out the comparison with nginx"
 )
 
 # Names that differ between distributions. Looked up by release, not in the package lists: a fresh machine has none.

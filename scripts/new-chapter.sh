@@ -164,7 +164,7 @@ TEXT
 }
 
 register() {
-    printf '\n[[chapter]]\nid = "%s"\ntitle = "%s"\nmodels = []\nlanguages = ["cpp"]\nrequires = ["lua5.4"]\ntime_limit = 60\n' \
+    printf '\n[[chapter]]\nid = "%s"\ntitle = "%s"\nmodels = []\nlanguages = ["cpp"]\ntime_limit = 60\n' \
         "$id" "$title" >>"$manifest"
     echo "changed examples/manifest.toml"
     [[ -e $summary ]] || printf '# Summary\n\n' >"$summary"

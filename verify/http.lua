@@ -1,4 +1,5 @@
 -- The HTTP conformance set: every case of http-cases.txt against a server, in three ways.
+local shell = require "shell"
 local text = require "text"
 local client = require "client"
 local wait = require "wait"
@@ -126,16 +127,16 @@ local function wanted(case, options)
     return false
 end
 
--- Runs all cases: run(case) returns what is wrong, or nil. Returns how many ran, the failing ones,
--- and how many did not run because the server was silent too often.
+-- Runs all cases: run(case, number) returns what is wrong, or nil. Returns how many ran, the
+-- failing ones, and how many did not run because the server was silent too often.
 local function run_all(set, options, run)
     local ran, failing, silent, left = 0, {}, 0, 0
-    for _, case in ipairs(set.cases) do
+    for number, case in ipairs(set.cases) do
         if silent >= MAX_SILENT then
             left = left + 1
         elseif wanted(case, options) then
             ran = ran + 1
-            local found = run(case)
+            local found = run(case, number)
             if found then failing[#failing + 1] = found end
             if found and found.silent then silent = silent + 1 end
         end
@@ -183,19 +184,45 @@ function http.conformance(server_or_port, way, options)
     end))
 end
 
+local FEED_EACH = [[dir=$1; shift
+for file in "$dir"/*.in; do "$@" <"$file" >"${file%in}out"; echo $? >"${file%in}code"; done]]
+
+-- Runs the words once for each input, in one shell: to wait here for each process would cost more
+-- than the processes. Returns for each input what came out and the exit code.
+local function run_each(t, words, inputs)
+    local dir = shell.current():path(".feed")
+    shell.current():query("mkdir " .. dir)
+    for index, input in ipairs(inputs) do
+        shell.write_file(string.format("%s/%d.in", dir, index), input)
+    end
+    local argv = table.move(words, 1, #words, 7, { "sh", "-c", FEED_EACH, "sh", dir, t.app })
+    t:run { argv = argv, within = 60 }
+    local reports = {}
+    for index in ipairs(inputs) do
+        local base = string.format("%s/%d.", dir, index)
+        reports[index] = { stdout = shell.read_file(base .. "out") or "",
+            code = tonumber(shell.read_file(base .. "code")) }
+    end
+    shell.current():run("rm -r " .. dir)
+    return reports
+end
+
 -- The same for a program that reads requests on stdin and writes the answers to stdout:
 -- http.feed(t, { "feed", "--split", "1" }, "whole"). The end of its input is the client's FIN.
 function http.feed(t, words, way, options)
-    local set = http.load(options)
-    return judge(way, run_all(set, options or {}, function(case)
-        local input, want = http.arrange(set, case, way)
-        local run = table.move(words, 1, #words, 1, { stdin = input })
-        local report = t:run(run)
-        local difference = text.difference(want, report.stdout)
+    local set, inputs, wants = http.load(options), {}, {}
+    for number, case in ipairs(set.cases) do
+        inputs[number], wants[number] = http.arrange(set, case, way)
+    end
+    local reports = run_each(t, words, inputs)
+    return judge(way, run_all(set, options or {}, function(case, number)
+        local report = reports[number]
+        local difference = text.difference(wants[number], report.stdout)
         if not difference and report.code == 0 then return nil end
-        return { case = case, way = table.concat(words, " ") .. ", " .. way, sent = input,
+        return { case = case, way = table.concat(words, " ") .. ", " .. way, sent = inputs[number],
             got = report.stdout, difference = difference, problem = difference
-                and "the answer differs at byte " .. difference.at or report.text }
+                and "the answer differs at byte " .. difference.at
+                or "exit code " .. tostring(report.code) }
     end))
 end
 

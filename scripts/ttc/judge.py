@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ttc.build import BuildError, Tree
 from ttc.exercises import Exercise
+from ttc.lua import LUA
 from ttc.manifest import Chapter, UsageError, time_factor
 from ttc.run import Programs
 from ttc.tap import FAIL, OK, SKIP, Check, TapReader, closing
@@ -27,7 +28,7 @@ def verify(
 ) -> list[Check]:
     """The chapter's checks on the program `app`, as they come."""
     script = chapter.folder / "verify.lua"
-    argv = ["lua5.4", str(script.relative_to(chapter.root))]
+    argv = [LUA, str(script.relative_to(chapter.root))]
     for name in only or []:
         argv += ["--only", name]
     env = {"VERIFY_PRESET": preset, "VERIFY_APP": str(app)}
@@ -144,7 +145,7 @@ def judge(
 def check_names(chapter: Chapter, programs: Programs) -> list[str]:
     """What verify.lua --list says."""
     names: list[str] = []
-    argv = ["lua5.4", str((chapter.folder / "verify.lua").relative_to(chapter.root)), "--list"]
+    argv = [LUA, str((chapter.folder / "verify.lua").relative_to(chapter.root)), "--list"]
     outcome = programs.run(argv, cwd=chapter.root, limit=chapter.time_limit, on_line=names.append)
     return names if outcome.status == 0 else []
 

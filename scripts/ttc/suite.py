@@ -11,6 +11,7 @@ from ttc import committed, exercises, junit
 from ttc.build import Tree
 from ttc.exercises import Exercise
 from ttc.judge import Verdict, build_starter, judge, run_tap, verify
+from ttc.lua import LUA
 from ttc.manifest import Chapter, UsageError, time_factor
 from ttc.report import PlainReport
 from ttc.rows import Row
@@ -74,7 +75,7 @@ def unit_tests(context: Context, row: Row) -> None:
 
 def verify_tests(context: Context, row: Row) -> None:
     """The tests of the Lua library."""
-    argv = ["lua5.4", "verify/tests/run.lua"]
+    argv = [LUA, "verify/tests/run.lua"]
     run_tap(argv, context.root, UNIT_LIMIT, context.programs, {}, context.adder(row))
 
 

@@ -21,9 +21,8 @@ constexpr auto kBreath = 50ms;
 }  // namespace
 
 sys::Result<std::optional<sys::Fd>> next_connection(const sys::Fd& listener, const sys::Fd& stop) {
-    const auto never = sys::now().steady + 24h * 365 * 100;
     for (;;) {
-        if (wait_for(listener, POLLIN, stop, never) == Woken::stop) return std::nullopt;
+        if (wait_for(listener, POLLIN, stop, kNoDeadline) == Woken::stop) return std::nullopt;
         auto accepted = sys::accept_one(listener);
         switch (accepted.kind) {
             case sys::Accepted::connection: return std::move(accepted.fd);

@@ -86,7 +86,7 @@ class Session {
     const sys::Fd& socket_;
     const sys::Fd* stop_;  // no_stop once it has been seen
     http::Connection http_;
-    std::chrono::milliseconds give_up_ = std::chrono::milliseconds::max();  // set at the stop
+    std::chrono::milliseconds give_up_ = kNoDeadline;  // set at the stop
     bool fin_sent_ = false;
 };
 

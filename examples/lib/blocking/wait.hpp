@@ -7,6 +7,8 @@
 
 namespace blocking {
 
+inline constexpr auto kNoDeadline = std::chrono::milliseconds::max();
+
 enum class Woken : std::uint8_t { ready, deadline, stop };
 
 /// Until `fd` is ready for `events` (POLLIN, POLLOUT), the deadline is past (on the steady clock),

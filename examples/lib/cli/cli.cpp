@@ -31,6 +31,10 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     return {check, std::format("{}..{}", least, most)};
 }
 
+std::string check_host(const std::string& text) {
+    return sys::is_numeric_address(text) ? std::string{} : text + " is not a numeric address";
+}
+
 template <typename Value>
 void add_number(CLI::App& command, const std::string& flag, Value& value, const std::string& help,
                 std::uint64_t least, std::uint64_t most) {
@@ -61,6 +65,7 @@ void add_serve_options(CLI::App& command, Chosen& chosen, const Program& program
         ->type_name("M");
     add_number(command, "--port", serve.endpoint.port, "0: a free one (default 8080)", 0, 65535);
     command.add_option("--host", serve.endpoint.host, "numeric address (default 127.0.0.1)")
+        ->check(check_host)
         ->type_name("A");
     command.add_option("--root", serve.root, "serve this directory")
         ->check(CLI::ExistingDirectory)

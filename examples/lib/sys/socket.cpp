@@ -59,6 +59,10 @@ std::string Endpoint::text() const {
     return v6 ? std::format("[{}]:{}", host, port) : std::format("{}:{}", host, port);
 }
 
+bool is_numeric_address(const std::string& host) {
+    return to_address({.host = host, .port = 0}).has_value();
+}
+
 Result<Listener> listen_on(const Endpoint& endpoint, const ListenOptions& options) {
     auto address = to_address(endpoint);
     if (!address) return std::unexpected{address.error()};

@@ -18,6 +18,9 @@ struct Endpoint {
     [[nodiscard]] std::string text() const;
 };
 
+/// Is this text an IPv4 or IPv6 address, as listen_on takes it? Names are not looked up.
+bool is_numeric_address(const std::string& host);
+
 struct ListenOptions {
     int backlog = 1024;  // length of the accept queue; the kernel caps it at net.core.somaxconn
     bool reuse_port = false;  // several listeners on one port (SO_REUSEPORT)

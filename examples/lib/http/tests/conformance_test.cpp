@@ -73,11 +73,13 @@ TEST_P(Conformance, SentAByteAtATime) {
     expect_end(harness, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Conformance, testing::ValuesIn(all_cases()), [](const auto& info) {
-    std::string name = info.param.name;
+std::string name_of(const testing::TestParamInfo<Case>& test) {
+    std::string name = test.param.name;
     std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');
     return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Conformance, testing::ValuesIn(all_cases()), name_of);
 
 TEST(CaseFile, HoldsWhatItPromises) {
     EXPECT_GE(all_cases().size(), 80U);
