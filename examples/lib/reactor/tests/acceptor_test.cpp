@@ -31,7 +31,7 @@ class Server final : private reactor::Acceptor::Owner {
         wanted_ = count;
         Alarm alarm{*loop, [&] { loop->stop(); }};
         alarm.set(sys::now().steady + limit);
-        if (connections.size() < count) EXPECT_TRUE(loop->run());
+        if (connections.size() < wanted_) EXPECT_TRUE(loop->run());
     }
 
     [[nodiscard]] sys::Fd connect_one() const {
@@ -44,7 +44,7 @@ class Server final : private reactor::Acceptor::Owner {
         return fd;
     }
 
-    [[nodiscard]] std::vector<sys::Fd> connect(std::size_t count) const {
+    [[nodiscard]] std::vector<sys::Fd> connect_many(std::size_t count) const {
         std::vector<sys::Fd> clients(count);
         for (auto& client : clients) client = connect_one();
         return clients;
@@ -77,7 +77,7 @@ double cpu_seconds() {
 
 TEST(Acceptor, TakesABurstAndCountsIt) {
     Server server{0};
-    const auto clients = server.connect(100);  // more than a batch
+    const auto clients = server.connect_many(100);  // more than a batch
     server.run_until_open(100, 5s);
     EXPECT_EQ(server.connections.size(), 100U);
     EXPECT_EQ(server.acceptor->open_connections(), 100U);
@@ -85,7 +85,7 @@ TEST(Acceptor, TakesABurstAndCountsIt) {
 
 TEST(Acceptor, LeavesWhoIsTooManyInTheQueueAndDoesNotSpin) {
     Server server{2};
-    const auto clients = server.connect(3);
+    const auto clients = server.connect_many(3);
     server.run_until_open(2, 5s);
     const auto before = cpu_seconds();
     server.run_until_open(3, 100ms);
@@ -113,7 +113,7 @@ class LowLimit {
 
 TEST(Acceptor, WithoutADescriptorItWaitsForAMomentOrForOneThatIsClosed) {
     Server server{0};
-    const auto clients = server.connect(3);
+    const auto clients = server.connect_many(3);
     const sys::Fd next{
         dup(STDERR_FILENO)};  // the lowest free number, and the next two are the limit
     {
