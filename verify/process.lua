@@ -188,7 +188,8 @@ function process.kill(pid, name)
     if name == "STOP" or name == "CONT" then
         wait.wait_until(wait.deadline(2), function()
             local state = procfs.state(pid)
-            return not state or (state == "T") == (name == "STOP")
+            local stopped = state == "T" or state == "t" -- t: under strace
+            return not state or stopped == (name == "STOP")
         end)
     end
 end
