@@ -55,7 +55,7 @@ void Session::on_timer() {
 }
 
 void Session::shut_down() {
-    if (http_.want().read && !receive()) return service_.end(*this);
+    if (http_.idle() && !receive()) return service_.end(*this);
     http_.on_shutdown(service_.loop_.now());
     proceed();
 }
