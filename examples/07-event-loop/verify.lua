@@ -198,9 +198,10 @@ chapter:check_traced("EPOLLOUT is waited for while the socket is full, and only 
     ask_on(t, client)
     local start = server.trace:mark()
     local function changes(event)
-        return server.trace:count("epoll_ctl", { since = start, match = "MOD, %d+, {events=" .. event })
+        return server.trace:count("epoll_ctl",
+            { since = start, match = "MOD, %d+, {events=" .. event })
     end
-    client:send(("GET / HTTP/1.1\r\nHost: a\r\n\r\n"):rep(4000)) -- 6 MB of answers, and nobody reads
+    client:send(("GET / HTTP/1.1\r\nHost: a\r\n\r\n"):rep(4000)) -- 6 MB of answers
     t:becomes(function() return changes "EPOLLOUT" end, 1, "changes to EPOLLOUT")
     server.trace:settle()
     t:equal(changes "EPOLLIN", 0, "changes back, while nothing is read")
@@ -570,7 +571,7 @@ chapter:check_traced("a connection that is gone before accept (ECONNABORTED) sto
     end
 end)
 
-chapter:check_traced("a connection that the loop cannot take (ENOMEM) is closed, and the next one served", {
+chapter:check_traced("a connection that the loop cannot take (ENOMEM) is closed at once", {
     cause = "the result of epoll_ctl is not looked at", section = "Errors",
 }, function(t)
     local server = serve(t, { trace = { inject = { "epoll_ctl:error=ENOMEM:when=3" } } })
@@ -600,7 +601,9 @@ chapter:check("SIGTERM while idle, 200 times: exit code 0, and the port is free 
     end
 end)
 
-chapter:check("SIGTERM with 100 idle peers: they are closed at once, and it ends", DRAIN, function(t)
+local IDLE = "SIGTERM with 100 idle peers: they are closed at once, and it ends"
+
+chapter:check(IDLE, DRAIN, function(t)
     local server = serve(t)
     local clients <close> = server:connect_many(100)
     for index, client in ipairs(clients) do
