@@ -363,13 +363,15 @@ local function wait_outside(t, server)
     return outside, server.trace:count "epoll_wait" - before
 end
 
--- The next accept4 comes of an event, and not of a time-out (0) of epoll_wait.
+-- From the close of a connection to the next accept4 that succeeds no epoll_wait timed out (0).
 local function accepted_by_event(trace, since)
-    local last
-    for _, call in ipairs(trace:calls("epoll_wait accept4", { since = since })) do
-        if call.name == "accept4" and not call.errno then return last and last.result > 0 end
-        last = call
+    local closed = false
+    for _, call in ipairs(trace:calls("close epoll_wait accept4", { since = since })) do
+        closed = closed or call.name == "close"
+        if closed and call.name == "epoll_wait" and call.result == 0 then return false end
+        if closed and call.name == "accept4" and not call.errno then return true end
     end
+    return false
 end
 
 local EXHAUSTED = { cause = "the listener stays readable, and the loop is told so for ever",

@@ -38,8 +38,7 @@ sys::Result<Registration> Descriptors::add(const sys::Fd& fd, std::uint32_t even
 
 Descriptors::Slot* Descriptors::find(std::uint64_t name) {
     auto& slot = slots_[static_cast<std::size_t>(number_in(name))];
-    const bool current = slot.handler != nullptr && slot.generation == name >> 32;
-    return current ? &slot : nullptr;
+    return slot.generation == name >> 32 ? &slot : nullptr;
 }
 
 // EPOLL_CTL_MOD and EPOLL_CTL_DEL need no memory: for what EPOLL_CTL_ADD took they cannot fail.
