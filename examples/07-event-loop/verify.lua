@@ -258,16 +258,16 @@ end)
 chapter:check("slowloris: one byte now and then is cut at its deadline with 408", {
     cause = "each byte starts the time anew", section = "Errors",
 }, function(t)
-    local server = serve(t, { idle = 250 })
-    local slow, other = server:connect(), server:connect()
+    local server = serve(t, { idle = 400 })
+    local slow = server:connect()
     slow:send("G")
     local from = wait.now()
     while not slow.buffer:find("\r\n\r\n", 1, true) and wait.now() - from < 2 do
         slow:try_send("E")
         slow:receive_some(wait.deadline(0.02))
-        ask_on(t, other)
+        ask(t, server)
     end
-    t:between(wait.now() - from, 0.2, 1.2, "seconds until the answer, with --idle-timeout 250")
+    t:between(wait.now() - from, 0.35, 1.9, "seconds until the answer, with --idle-timeout 400")
     t:bytes(slow:receive_until_eof(), refusal "408 Request Timeout", "the answer")
     slow:close()
 end)
@@ -278,8 +278,11 @@ chapter:check("a thousand slow ones: others are served meanwhile, and each gets 
 }, function(t)
     local server = serve(t, { idle = SANITIZED and 3000 or 700 })
     local before = server:descriptor_count()
-    local slow <close> = server:connect_many(1000)
-    for _, client in ipairs(slow) do client:send("GET / HT") end
+    local slow = {}
+    for index = 1, 1000 do
+        slow[index] = server:connect()
+        slow[index]:send("GET / HT")
+    end
     for _ = 1, 50 do ask(t, server) end
     for _, client in ipairs(slow) do
         t:bytes(client:receive_until_eof(), refusal "408 Request Timeout", "the answer")
@@ -291,7 +294,7 @@ end)
 chapter:check("a silent client is cut without an answer, and one in use is not cut", {
     cause = "the timer of an earlier request is still set", section = "How the code works",
 }, function(t)
-    local server = serve(t, { idle = SANITIZED and 1000 or 250 })
+    local server = serve(t, { idle = SANITIZED and 2000 or 800 })
     local silent, used = server:connect(), server:connect()
     while not silent.ended do
         ask_on(t, used)
@@ -299,7 +302,7 @@ chapter:check("a silent client is cut without an answer, and one in use is not c
     end
     t:equal(silent.buffer, "", "what the silent one got")
     t:equal(silent:how_ended(), "eof", "its end")
-    for _ = 1, 15 do
+    for _ = 1, 5 do
         ask_on(t, used)
         used:expect_silence(0.02)
     end
