@@ -50,6 +50,8 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the checks N times")
     help_ = "demand that the committed starters fail as they should"
     parser.add_argument("--self-check", action="store_true", help=help_)
+    help_ = "the chapters' own programs, without the exercises"
+    parser.add_argument("--no-exercises", action="store_true", help=help_)
     parser.add_argument("--preset", choices=manifest.PRESETS, default="release")
     return parser.parse_args(words)
 
@@ -98,6 +100,8 @@ def build(context: suite.Context, plan: Plan) -> Check | None:
     try:
         for target in plan.targets():
             context.tree.build(target)
+        if context.no_exercises:
+            return None
         if context.self_check:
             suite.build_committed_starters(context, plan.chapters, plan.everything)
         else:
@@ -150,7 +154,7 @@ def run_plan(args: argparse.Namespace, root: Path, plan: Plan) -> int:
     rows = [row for row, _ in plan.rows]
     shown: PlainReport = report.choose(rows)
     tree = Tree(root, args.preset, programs, shown.building)
-    context = suite.Context(root, programs, tree, shown, args.self_check)
+    context = suite.Context(root, programs, tree, shown, args.self_check, args.no_exercises)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: programs.stop())
     try:

@@ -186,10 +186,11 @@ end
 function process.kill(pid, name)
     shell.current():run(string.format("kill -%s %d", name, pid))
     if name == "STOP" or name == "CONT" then
+        local looks = 0 -- under strace a stop shows as "t", and so does, for a moment, each call
         wait.wait_until(wait.deadline(2), function()
             local state = procfs.state(pid)
-            local stopped = state == "T" or state == "t" -- t: under strace
-            return not state or stopped == (name == "STOP")
+            looks = state == "t" and looks + 1 or 0
+            return not state or (state == "T" or looks >= 5) == (name == "STOP")
         end)
     end
 end

@@ -12,16 +12,19 @@ local verify = { text = require "text", procfs = require "procfs", process = req
     client = require "client", chat = require "chat", http = http, trace = trace, wait = wait }
 
 local function tidy_path(path)
-    path = path:gsub("/%./", "/"):gsub("^%./", "")
-    local count
-    repeat path, count = path:gsub("([^/]+)/%.%./", function(name)
-        return name == ".." and nil or ""
-    end, 1) until count == 0 or not path:find("[^/.]/%.%./")
-    return path
+    local parts = {}
+    for part in path:gmatch("[^/]+") do
+        if part == ".." and #parts > 0 and parts[#parts] ~= ".." then
+            table.remove(parts)
+        elseif part ~= "." then
+            parts[#parts + 1] = part
+        end
+    end
+    return (path:sub(1, 1) == "/" and "/" or "") .. table.concat(parts, "/")
 end
 
 local LIBRARY = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
-verify.root = tidy_path(LIBRARY .. "/../x"):gsub("/?x$", "")
+verify.root = tidy_path(LIBRARY .. "/..")
 if verify.root == "" then verify.root = "." end
 
 local Chapter = {}

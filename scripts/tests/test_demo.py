@@ -168,7 +168,7 @@ class Story(DemoCase):
         strace = "$ strace -D -f -e trace=network,write -o trace app serve"
         self.assertIn(f"{strace} --model iterative --port 0 &\n", out)
         self.assertRegex(out, r"(?m)^\d+ +accept4\(.*\n(.*\n)*\d+ +sendto\(.*\n(.*\n)*Threads:\t1\n")
-        self.assertRegex(out, r"\(exit status 0\)\n +\d write\n")
+        self.assertRegex(out, r"\(exit status 0\)\n( +\d \w+\n)* +\d write\n")
         self.assertRegex(out, r"\$ strace -f -e trace=write app echo hello\nhello\n"
                               r"\d+ +write\(1, .*\n… \(\d+ more\)\n")
         self.assertRegex(out, r"hello\n +\d write\n$")

@@ -46,6 +46,11 @@ class TestAll(unittest.TestCase):
         self.assertEqual(lines[at + 3], "      # see: Errors")
         self.assertIn("failed: 01-first-one: answers", lines)
 
+    def test_without_exercises_only_the_programs_are_checked(self) -> None:
+        self.project.write(f"{FIRST}/solution/part.cpp", starter("answers"))
+        status, lines = self.run_it("--only", "01", "--no-exercises")
+        self.assertEqual((status, lines[-1]), (0, "3 passed, 0 failed, 0 skipped"))
+
     def test_a_broken_solution_fails(self) -> None:
         self.project.write(f"{FIRST}/solution/part.cpp", starter("answers"))
         status, lines = self.run_it("--only", "first-one")

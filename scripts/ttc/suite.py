@@ -33,6 +33,7 @@ class Context:
     tree: Tree
     report: PlainReport
     self_check: bool = False
+    no_exercises: bool = False
     first_round: bool = True
     starters: Tree | None = None  # the tree of the committed starters
     unbuilt: dict[str, Verdict] = field(default_factory=dict)  # exercise id: it does not compile
@@ -93,6 +94,8 @@ def chapter_checks(context: Context, row: Row, chapter: Chapter) -> None:
         return
     tree, programs = context.tree, context.programs
     verify(chapter, tree.app(chapter.id), programs, tree.preset, on_check=context.adder(row))
+    if context.no_exercises:
+        return
     for exercise in exercises.of_chapter(chapter):
         if programs.stopping:
             return

@@ -55,7 +55,7 @@ class Fake:
             while signal.sigwait(stop) and self.has("ignores-term"):
                 pass
         if self.has("slow-stop"):
-            time.sleep(0.7)
+            time.sleep(1.2)
         self.say_goodbye()
         return 5 if self.has("bad-exit") else 0
 

@@ -307,4 +307,14 @@ for _, signal in ipairs { "KILL", "TERM", "INT" } do
 end
 
 require "units"(chapter)
+chapter:check("the root of the project is found from the folder where one stands", function(t)
+    local function root_from(folder, library)
+        local script = string.format('package.path = "%s/?.lua;" .. package.path '
+            .. 'print(require("verify").root)', library)
+        return t:run { argv = { "lua5.4", "-e", script }, cwd = folder }.stdout
+    end
+    t:equal(root_from(here, "./../../verify"), "../..\n", "from a chapter's own folder")
+    t:equal(root_from(here .. "/../..", "examples/lib/../../verify"), ".\n", "from the root")
+end)
+
 chapter:finish()

@@ -43,8 +43,8 @@ class Session {
     }
 
     http::Want receive() {
-        // one a thread, however many connections it serves
-        thread_local std::array<char, std::size_t{64} * 1024> buffer;
+        // on the stack: it is in memory only where bytes have arrived, and small for small stacks
+        std::array<char, std::size_t{16} * 1024> buffer;
         const auto n = recv(socket_.get(), buffer.data(), buffer.size(), 0);
         if (n > 0) return http_.on_bytes({buffer.data(), static_cast<std::size_t>(n)}, sys::now());
         if (n == 0) return http_.on_eof(sys::now());

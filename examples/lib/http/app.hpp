@@ -38,8 +38,7 @@ using Handler = std::function<Response(const Request&)>;
 
 class App {
   public:
-    /// Throws std::logic_error on a pattern that is malformed or already taken: a mistake in the
-    /// program.
+    /// Throws std::logic_error on a pattern that is malformed or taken: a mistake in the program.
     void on(Method method, std::string_view pattern, Handler handler);
 
     /// Answers GET and HEAD of this path with a resource, whose owner outlives all connections.

@@ -102,9 +102,8 @@ bool Connection::idle() const { return phase_ == Phase::head && !incoming_ && !o
 
 Want Connection::want() const {
     if (phase_ == Phase::closed) return {.close = true};
-    if (output_)
-        return {.write =
-                    true};  // no reading meanwhile: a peer that does not read is not served further
+    // no reading meanwhile: a peer that does not read is not served further
+    if (output_) return {.write = true};
     if (phase_ == Phase::lingering) return {.read = true, .close = true};
     return {.read = true};
 }

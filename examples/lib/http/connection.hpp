@@ -66,8 +66,7 @@ class Connection {
     /// The peer has finished sending (FIN). It still gets its answers.
     Want on_eof(Instant now);
 
-    /// The deadline has passed. A request cut off in the middle is told so (408); else this is the
-    /// end.
+    /// The deadline has passed: a request cut off in the middle is told so (408), else the end.
     Want on_deadline(Instant now);
 
     /// The server is going down: an idle connection ends, a busy one after the answer under way.

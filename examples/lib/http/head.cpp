@@ -48,8 +48,7 @@ Verdict parse_request_line(std::string_view line, Head& head) {
     const auto last = line.rfind(' ');
     if (first == std::string_view::npos || first == last) return kBad;
     const auto method = parse_method(line.substr(0, first));
-    // the version is looked at before an unknown method is: it says whether the line is HTTP/1 at
-    // all
+    // before an unknown method is judged: the version says whether the line is HTTP/1 at all
     if (auto version = parse_version(line.substr(last + 1), head); !version) return version;
     if (!method) return std::unexpected{method.error()};
     head.method = *method;

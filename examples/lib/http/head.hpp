@@ -47,8 +47,7 @@ struct Head {
         return {field_storage.data(), field_count};
     }
 
-    /// The value of the first field with this name, in any case of letters; nullopt when there is
-    /// none.
+    /// The value of the first field with this name, in any case of letters; nullopt without one.
     [[nodiscard]] std::optional<std::string_view> field(std::string_view name) const;
 };
 

@@ -67,14 +67,14 @@ void remove_dot_segments(std::string& path) {
         if (end == std::string::npos) end = path.size();
         const auto segment = std::string_view{path}.substr(in + 1, end - in - 1);
         const bool is_last = end == path.size();
-        if (segment == "..") {
-            while (out > 0 && path[--out] != '/') {
-            }
-        } else if (segment != ".") {
-            for (std::size_t i = in; i < end; ++i) path[out++] = path[i];
+        if (segment != "." && segment != "..") {
+            path.replace(out, end - in, path, in, end - in);
+            out += end - in;
             in = end;
             continue;
         }
+        // what is kept begins with '/', so there is one to go back to
+        if (segment == ".." && out > 0) out = path.rfind('/', out - 1);
         if (is_last) path[out++] = '/';  // "/a/.." is the folder "/"
         in = end;
     }

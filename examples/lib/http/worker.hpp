@@ -25,8 +25,7 @@ struct Limits {
 
 class Worker {
   public:
-    /// The app must outlive the worker, and the worker its connections. Not to be shared between
-    /// threads.
+    /// The app must outlive the worker, and the worker its connections. For one thread only.
     explicit Worker(const App& app, Limits limits = {}) : app_{app}, limits_{limits} {}
 
     /// Requests answered so far, with whatever status.

@@ -90,7 +90,13 @@ AcceptResult accept_one(const Fd& listener) {
         switch (errno) {
             case EINTR:
             case ECONNABORTED:  // the peer hung up while it waited; the next one may be there
-                continue;
+            case EPROTO:        // as may it be after an error of one connection's network:
+            case ENETDOWN:      // accept(2), "Error handling"
+            case ENETUNREACH:
+            case ENOPROTOOPT:
+            case EHOSTDOWN:
+            case EHOSTUNREACH:
+            case ENONET: continue;
             case EAGAIN: return {Accepted::none, {}};
             case EMFILE:
             case ENFILE:
@@ -101,9 +107,7 @@ AcceptResult accept_one(const Fd& listener) {
             case EINVAL:
             case ENOTSOCK:
             case EOPNOTSUPP: return {Accepted::failed, {}};
-            default:
-                return {Accepted::none,
-                        {}};  // errors of the connection's network: accept(2), "Error handling"
+            default: return {Accepted::none, {}};
         }
     }
 }

@@ -48,7 +48,9 @@ struct AcceptResult {
     Fd fd;  // non-blocking, with TCP_NODELAY
 };
 
-/// Accepts one connection. EINTR and ECONNABORTED are dealt with here.
+/// Accepts one connection. EINTR, and errors of one connection (ECONNABORTED, EPROTO and the like),
+/// are dealt with here: others may wait behind it, and an edge-triggered listener is not told
+/// again.
 AcceptResult accept_one(const Fd& listener);
 
 }  // namespace sys
