@@ -30,7 +30,7 @@ class Timer {
 
   protected:
     explicit Timer(Timers& timers) : timers_{timers} {}
-    ~Timer() { cancel(); }
+    virtual ~Timer() { cancel(); }  // virtual for GCC, which warns of a class with friends
 
   private:
     friend class Timers;
