@@ -10,7 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 # a reader's newer compiler may know a warning that ours does not; what is checked in must have none
-if(DEFINED ENV{CI})
+if(NOT "$ENV{CI}" STREQUAL "")
     option(TTC_WERROR "treat warnings as errors" ON)
 endif()
 option(TTC_WERROR "treat warnings as errors" OFF)

@@ -31,7 +31,9 @@ class Server final : private reactor::Acceptor::Owner {
         wanted_ = count;
         Alarm alarm{*loop, [&] { loop->stop(); }};
         alarm.set(sys::now().steady + limit);
-        if (connections.size() < wanted_) EXPECT_TRUE(loop->run());
+        if (connections.size() < wanted_) {
+            EXPECT_TRUE(loop->run());
+        }
     }
 
     [[nodiscard]] sys::Fd connect_one() const {
