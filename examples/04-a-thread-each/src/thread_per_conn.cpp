@@ -30,11 +30,12 @@ sys::Result<cli::Stats> serve_thread_per_conn(const cli::ServeOptions& options,
         // too: it makes the threads leave.
         crew.wait_until_fewer_than(most);
         refusals.see_out(listener->fd, options.stop);
-        auto connection = blocking::next_connection(listener->fd, options.stop);
-        if (!connection) return std::unexpected{connection.error()};
-        if (!*connection) break;  // told to stop
+        auto next = blocking::next_connection(listener->fd, options.stop);
+        if (!next) return std::unexpected{next.error()};
+        auto& connection = *next;
+        if (!connection) break;  // told to stop
         ++stats.connections;
-        if (!crew.start(**connection)) refusals.refuse(std::move(**connection));
+        if (!crew.start(*connection)) refusals.refuse(std::move(*connection));
     }
     crew.wait_for_all();
     stats.requests = crew.requests();

@@ -75,11 +75,12 @@ sys::Result<cli::Stats> serve_thread_pool(const cli::ServeOptions& options, cons
     Refusals refusals;
     for (;;) {
         refusals.see_out(listener->fd, options.stop);
-        auto connection = blocking::next_connection(listener->fd, options.stop);
-        if (!connection) return std::unexpected{connection.error()};
-        if (!*connection) break;  // told to stop
+        auto next = blocking::next_connection(listener->fd, options.stop);
+        if (!next) return std::unexpected{next.error()};
+        auto& connection = *next;
+        if (!connection) break;  // told to stop
         ++stats.connections;
-        if (!pool.offer(**connection)) refusals.refuse(std::move(**connection));
+        if (!pool.offer(*connection)) refusals.refuse(std::move(*connection));
     }
     pool.finish(stats);
     return stats;
