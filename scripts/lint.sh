@@ -59,5 +59,5 @@ mapfile -t python < <(files '*.py')
 /usr/bin/python3 -m flake8 --max-line-length 110 "${python[@]}"
 
 heading codespell
-files | grep -vE '\.(svg|excalidraw)$' | xargs codespell --ignore-words-list=ser,fo,te,crate,hel
+files | grep -vE '\.(svg|excalidraw)$' | xargs codespell --ignore-words-list=ser,fo,te,crate,hel,nd
 echo "lint: nothing to complain about"

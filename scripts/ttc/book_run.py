@@ -28,7 +28,8 @@ MASKS: list[tuple[str, str]] = [
     # process ids: strace's, those of ps, kill and /proc
     (r"\[pid +\d+\]", "[pid PID]"),
     (r"^\d{1,7} +(?=[a-z_0-9]+\(|\+\+\+|---|<\.\.\.)", "PID "),
-    (r"\b((?:[Tt]gid|[Pp]?[Pp]id|PID|si_pid|process|child|strace -p|pgrep -P|kill(?: -\w+)?|-p)[ :=]+)\d+", r"\1PID"),
+    (r"\b((?:[Tt]gid|[Pp]?[Pp]id|PID|si_pid|process|child|strace -p|pgrep -P|kill(?: -\w+)?|-p)[ :=]+)\d+",
+     r"\1PID"),
     (r"/proc/\d+", "/proc/PID"),
     (r"strace: (Process) \d+", r"strace: \1 PID"),
     # addresses and names of temporary files

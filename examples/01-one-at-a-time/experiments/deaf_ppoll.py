@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Does ppoll() let a pending signal in when a descriptor is ready? Chapter 1 asks, in its section on errors."""
+"""Does ppoll() let a pending signal in when a descriptor is ready? Chapter 1 asks, under "Errors"."""
 
 import ctypes
 import os
