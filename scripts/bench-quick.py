@@ -33,6 +33,8 @@ BUILD = ROOT / "build" / "release"
 READY = re.compile(r"serving.* on 127\.0\.0\.1:(\d+)")
 # these serve one connection a worker, so they get as many workers as there are connections
 WORKER_EACH = {"preforked", "thread-pool"}
+# these start one for each connection, and its time is gone from /proc when it ends
+WORKER_FOR_EACH = {"forking", "thread-per-conn"}
 READINESS = {"poll", "epoll-lt", "epoll-et", "event-loop"}
 SERVER_CORE, CLIENT_CORE = "0", "1"
 
@@ -69,18 +71,24 @@ def family(pid: int) -> list[int]:
     """A process and all its descendants."""
     found = [pid]
     for one in found:
-        for task in Path(f"/proc/{one}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it has just ended
+            for task in Path(f"/proc/{one}/task").glob("*/children"):
                 found += [int(word) for word in task.read_text().split()]
     return found
 
 
+def ticks_seconds(pid: int) -> float:
+    """The same in ticks of 10 ms: coarse, but threads and reaped children that have ended are in it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(int(word) for word in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
 def cpu_seconds(pid: int) -> float:
-    """Time on the processor so far, of all threads of all processes of the family."""
+    """Time on the processor so far, of all threads of all processes of the family that are there now."""
     total = 0
     for one in family(pid):
-        for stat in Path(f"/proc/{one}/task").glob("*/schedstat"):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            for stat in Path(f"/proc/{one}/task").glob("*/schedstat"):
                 total += int(stat.read_text().split()[0])
     return total / 1e9
 
@@ -137,15 +145,28 @@ def wrk(port: int, connections: int, seconds: int, script: Path | None) -> int:
     return answered - int(bad[1]) if bad else answered
 
 
+def settle(pid: int, server: Server) -> None:
+    """Waits until the workers of the last connections have ended: their time counts only then."""
+    deadline = time.monotonic() + 5
+    while server.name in WORKER_FOR_EACH and time.monotonic() < deadline:
+        if len(family(pid)) == 1 and len(os.listdir(f"/proc/{pid}/task")) == 1:
+            return
+        time.sleep(0.005)
+
+
 def measure(
     server: Server, connections: int, seconds: int, scratch: Path, script: Path | None
 ) -> tuple[float, float]:
     """Requests a second, and microseconds of CPU time a request."""
     with running(server, connections, scratch) as (pid, port):
         wrk(port, connections, 1, script)  # warm
-        before, start = cpu_seconds(pid), time.monotonic()
+        clock = ticks_seconds if server.name in WORKER_FOR_EACH else cpu_seconds
+        settle(pid, server)
+        before, start = clock(pid), time.monotonic()
         requests = wrk(port, connections, seconds, script)
-        cpu, wall = cpu_seconds(pid) - before, time.monotonic() - start
+        wall = time.monotonic() - start
+        settle(pid, server)
+        cpu = clock(pid) - before
     return requests / wall, cpu * 1e6 / max(requests, 1)
 
 
